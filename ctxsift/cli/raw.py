@@ -40,10 +40,13 @@ exit code: 0 success; 2 the arguments are wrong, or the pattern took longer than
 
 def line_range(text: str) -> slice:
     """Return lines from A to B, both included, counted from 1; for `type=`. Raises ArgumentTypeError."""
-    found = _LINES.fullmatch(text)
+    # A number alone is that one line.
+    found = _LINES.fullmatch(text if ":" in text else f"{text}:{text}")
     if found is None or found.groups() == (None, None):
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not A:B, A: or :B, lines counted from 1")
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not A:B, A:, :B or A, lines counted from 1")
     first, last = found.groups()
+    if first and last and int(first) > int(last):
+        raise argparse.ArgumentTypeError(f"{text}: {first} is after {last}; put the smaller number first")
     return slice(int(first) - 1 if first else None, int(last) if last else None)
 
 
@@ -52,7 +55,9 @@ def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     one = commands.add_parser(SUBCOMMAND, help="print the full output behind a shortened one", epilog=_EPILOG)
     one.set_defaults(handler=run)
     one.add_argument("identity", nargs="?", metavar="ID", help="12 or more hexadecimal digits")
-    one.add_argument("--lines", type=line_range, metavar="A:B", help="print only lines A to B, counted from 1")
+    one.add_argument(
+        "--lines", type=line_range, metavar="A:B", help="print only lines A to B (or line A), counted from 1"
+    )
     one.add_argument(
         "--grep",
         metavar="RE",
@@ -122,7 +127,8 @@ def _printed(options: argparse.Namespace) -> int:
         # A pattern that is refused shows nothing, which is no read.
         data = _chosen(data, options.lines or slice(None), options.grep)
         if not data:
-            note("no line matches --lines and --grep")
+            named = [name for name, given in (("--lines", options.lines), ("--grep", options.grep)) if given]
+            note(f"no line matches {' and '.join(named) or '--grep'}")
     raw_store.log(READ, identity)
     if options.path:
         path = raw_store.path_of(identity)

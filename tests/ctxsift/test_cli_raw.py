@@ -46,6 +46,7 @@ def test_what_could_not_be_printed_is_no_success(identity: str) -> None:
     [
         (("--lines", "3:5"), (3, 4, 5)),
         (("--lines", ":2"), (1, 2)),
+        (("--lines", "5"), (5,)),
         (("--lines", "2999:"), (2999, 3000, 0)),
         (("--grep", r"line (7|12) of"), (7, 12)),
         (("--grep", r"^error"), (0,)),
@@ -58,7 +59,8 @@ def test_lines_are_chosen(identity: str, options: tuple[str, ...], numbers: tupl
     done = call(identity, *options)
     lines = [b"line %d of the build\r\n" % number if number else b"error \xff at the end" for number in numbers]
     assert (done.returncode, done.stdout) == (0, b"".join(lines))
-    assert (b"no line matches" in done.stderr) == (not numbers)
+    given = " and ".join(option for option in options if option.startswith("--"))
+    assert done.stderr.decode() == ("" if numbers else f"ctxsift: no line matches {given}\n")
 
 
 def test_a_pattern_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +104,15 @@ def test_without_a_folder_nothing_is_there(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    "arguments", [(), ("--list", "--clear"), ("a", "--list"), ("a", "--lines", "0:3"), ("a", "--lines", ":")]
+    "arguments",
+    [
+        (),
+        ("--list", "--clear"),
+        ("a", "--list"),
+        ("a", "--lines", "0:3"),
+        ("a", "--lines", ":"),
+        ("a", "--lines", "9:3"),
+    ],
 )
 def test_bad_usage_is_told_in_one_line(identity: str, arguments: tuple[str, ...]) -> None:
     done = call(*arguments)
