@@ -108,7 +108,8 @@ def _run(arguments: list[str], signals: Signals) -> int:
     try:
         options = build_parser(named).parse_args(arguments[:at])
         if stray := getattr(options, STRAY, []):
-            raise InputError(named, "put the command after `--`", f"try: {_meant(arguments[:at], stray, command)}")
+            meant = _meant(arguments[:at], stray, command, getattr(options, "wanted", ""))
+            raise InputError(named, "put the command after `--`", f"try: {meant}")
         if command and named not in _TAKING_COMMANDS:
             raise InputError("--", f"{named} takes no command", "leave out `--` and what follows it")
     except CtxsiftError as error:
@@ -131,11 +132,15 @@ def _run(arguments: list[str], signals: Signals) -> int:
     return exit_code
 
 
-def _meant(before: list[str], stray: list[str], command: list[str]) -> str:
+def _meant(before: list[str], stray: list[str], command: list[str], question: str | None) -> str:
     """Return the whole line with `--` in front of the words of a command, and of what followed its own `--`."""
     import shlex
+
+    from ctxsift.cli.parser import QUESTION
 
     ours = before[:]
     for word in reversed(stray):
         del ours[len(ours) - 1 - ours[::-1].index(word)]
+    if question is None:
+        ours.append(QUESTION)
     return shlex.join(["ctxsift", *ours, "--", *stray, *(["--", *command] if command else [])])

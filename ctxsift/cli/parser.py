@@ -26,11 +26,16 @@ DEFAULT_QUESTION = "errors, failures, warnings, result"
 SWITCH = "CTXSIFT"
 # Where the parser of a subcommand that takes a command leaves words that stand in front of `--`.
 STRAY = "stray"
+# Where a parser names the action that reads a file, for who names a file in place of an action.
+READING = "reading"
 # Windows has codes of 32 bits; some callers write a signal as a negative number.
 _MOST_SECONDS = 86_400
 # As argparse says it; later versions of Python quote the choices no more.
 _CHOICES = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 _UNKNOWN = re.compile(r"unrecognized arguments: (--[^\s=]+)")
+_FILE = re.compile(r"unrecognized arguments: ([^-\s]\S*\.jsonl)")
+# What stands for a question, where a line was begun with the command.
+QUESTION = "what failed?"
 _EXIT_CODE = re.compile(r"-?[0-9]{1,10}")
 
 
@@ -49,6 +54,7 @@ class SuggestingParser(argparse.ArgumentParser):
     """Names what was probably meant where an option or a choice is unknown.
 
     Where there is a default for STRAY, words in front of `--` are left there: they may be a command.
+    Where there is one for READING, a file in place of an action is one for the action of that name.
     """
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
@@ -56,15 +62,33 @@ class SuggestingParser(argparse.ArgumentParser):
         found, left = super().parse_known_args(args, namespace)
         if left and self.get_default(STRAY) is not None and not left[0].startswith("-"):
             setattr(found, STRAY, left)
+        elif self._is_command(found, left):
+            setattr(found, STRAY, [found.wanted, *left])
+            found.wanted = None
         elif left:
             self.error(f"unrecognized arguments: {' '.join(left)}")
         return found, []
+
+    def _is_command(self, found: Any, left: list[str]) -> bool:
+        """Return whether the question is a program, and what is left its options: `compress ls -l`."""
+        if not left or self.get_default(STRAY) is None or left[0].startswith("--"):
+            return False
+        import shutil
+
+        return shutil.which(getattr(found, "wanted", None) or "") is not None
 
     def suggesting(self, message: str) -> str:
         """Return a message of argparse with the near names of what is unknown."""
         if choice := _CHOICES.search(message):
             known = [word.strip(" '") for word in choice[2].split(",")]
+            if self.get_default(READING) and path(choice[1]).is_file():
+                import shlex
+
+                meant = f"{self.prog} {self.get_default(READING)} {shlex.quote(choice[1])}"
+                return f"{message[: choice.start()]}{choice[1][:40]!r} is a file; did you mean {meant}?"
             return f"{message[: choice.start()]}invalid choice: {choice[1][:40]!r}; {did_you_mean(choice[1], known)}"
+        if (file := _FILE.fullmatch(message)) and "--dataset" in self._option_string_actions:
+            return f"{message}; did you mean --dataset {file[1]}?"
         if unknown := _UNKNOWN.search(message):
             # An option that is not shown is an old name.
             shown = [action for action in self._actions if action.help != argparse.SUPPRESS]

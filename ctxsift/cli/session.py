@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ctxsift.cli.parser import EXIT_USAGE, CommandParser, path
+from ctxsift.cli.parser import EXIT_USAGE, READING, CommandParser, path
 from ctxsift.errors import CtxsiftError, InputError
 from ctxsift.streams import stdout_loss
 
@@ -51,6 +51,7 @@ def step_number(text: str) -> int:
 def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand, with its own."""
     one = commands.add_parser(SUBCOMMAND, help="inspect a coding agent's session", epilog=_EXAMPLES)
+    one.set_defaults(**{READING: "show"})
     actions = one.add_subparsers(
         dest="action", metavar="ACTION", required=True, help="list, show, stats, files or convert"
     )

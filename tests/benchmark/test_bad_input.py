@@ -142,6 +142,7 @@ def test_unknown_option_is_usage(runner: Run, tmp_path: Path) -> None:
     told = "error: unrecognized arguments: --scenaris x; did you mean --scenario"
     assert told in refused(runner, "--scenaris", "x")
     assert "--maxcases 3; did you mean --max-cases" in refused(runner, "--maxcases", "3")
+    assert "mine.jsonl; did you mean --dataset mine.jsonl?; see --help" in refused(runner, "mine.jsonl")
     assert "error: unrecognized arguments: --zzz; see --help" in refused(runner, "--zzz")
     assert "argument --max-cases: invalid int value: 'abc'" in refused(runner, "--max-cases", "abc")
 

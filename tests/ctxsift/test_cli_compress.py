@@ -358,6 +358,11 @@ def test_help_has_every_command_in_a_group() -> None:
         ),
         (["compress", "x", "--gguf-filename", "m.gguf"], b"--model: no model is named; give one, e.g. package:qwen"),
         (["compress", "x", "--intent", "sumary"], b"invalid choice: 'sumary'"),
+        (
+            ["compress", "ls", "-l"],
+            b"compress: put the command after `--`; try: ctxsift compress 'what failed?' -- ls -l",
+        ),
+        (["compress", "no-such-program", "-l"], b"unrecognized arguments: -l; see ctxsift compress --help"),
         (["compress", "x", "--max-output-tokens", "0"], b"'0' is not a whole number from 1 to 1000000"),
     ],
 )

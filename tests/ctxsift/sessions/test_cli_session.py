@@ -187,6 +187,7 @@ def test_convert(tmp_path: Path) -> None:
     [
         ([], "the following arguments are required: ACTION; see ctxsift session --help"),
         (["shwo"], "argument ACTION: invalid choice: 'shwo'; did you mean show?"),
+        (["s"], "argument ACTION: 's' is a file; did you mean ctxsift session show s?"),
         (
             ["show", "--stp", "1"],
             "unrecognized arguments: --stp; did you mean --step?; see ctxsift session",
