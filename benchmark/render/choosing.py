@@ -187,7 +187,8 @@ def _nothing_of(boards: Sequence[Leaderboard]) -> tuple[str, str]:
     """Return why no result can be chosen for a use, and what to do."""
     results = [row.result for board in boards for row in board.rows if not is_reference(row)]
     if not results:
-        return "there are only reference rows (gold and baselines), no model or program", "name results of a model"
+        offer = "name results of a model, or no PATH for the runs that ship with the benchmark"
+        return "there are only reference rows (gold and baselines), no model or program", offer
     if not any(
         isinstance(case, Answered) and case.question.intent for result in results for case in result.record.cases
     ):

@@ -37,6 +37,7 @@ from ctxsift.errors import InputError
 from ctxsift.files import exists, refuse_input, write_atomically
 from ctxsift.terminal import show, tell
 
+_OFFER = "run a benchmark first (make bench), or show the runs that ship with it: python -m benchmark.viewer --open"
 _EXAMPLES = """\
   python -m benchmark.viewer --open                        (results/, or the runs that ship with the benchmark)
   python -m benchmark.viewer --open results/
@@ -176,7 +177,7 @@ def _gathered(paths: Sequence[Path], skipped: list[InputError], unread: list[Inp
 
 def _nothing(paths: Sequence[Path]) -> InputError:
     names = " ".join(map(str, paths))
-    return InputError(names, "contains no result file that can be shown", "run a benchmark first: make bench")
+    return InputError(names, "contains no result file that can be shown", _OFFER)
 
 
 def _watch(options: argparse.Namespace) -> int:

@@ -210,6 +210,6 @@ def test_the_command_prints_cards_sentence_and_json(tmp_path: Path) -> None:
 
 def test_why_nothing_can_be_chosen_for_a_use(tmp_path: Path) -> None:
     baseline = ROOT / "tests" / "data" / "results" / "v2" / "control-tf-idf.json.gz"
-    for path, why in ((PUBLISHED_RESULTS, "do not record what kind of answer"), (baseline, "only reference rows")):
+    for path, why in ((PUBLISHED_RESULTS, "do not record what kind of answer"), (baseline, "no PATH for the runs")):
         done = run_inside(report_main, [str(path), "--choose", "json"], tmp_path, os.environ)
         assert (done.returncode, why in done.stderr) == (2, True), done.stderr

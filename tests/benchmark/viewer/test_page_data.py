@@ -506,7 +506,8 @@ def test_nothing_to_show_is_an_error_with_a_hint(tmp_path: Path, content: str | 
     done = run_viewer(tmp_path)
     assert done.returncode == 2
     last = done.stderr.splitlines()[-1]
-    assert last == f"error: {tmp_path}: contains no result file that can be shown; run a benchmark first: make bench"
+    offer = "run a benchmark first (make bench), or show the runs that ship with it: python -m benchmark.viewer --open"
+    assert last == f"error: {tmp_path}: contains no result file that can be shown; {offer}"
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "viewer.html").exists()
 
