@@ -27,6 +27,9 @@ def form_text(form: Form, value: float | None) -> str:
     if value is None:
         return MISSING
     rounded = Decimal(value * form.scale).quantize(Decimal(1).scaleb(-form.digits), ROUND_HALF_UP, _WIDE)
+    if not rounded:
+        # Nothing has no minus.
+        rounded = abs(rounded)
     return f"{rounded:{'+' if form.signed else ''}f}{form.suffix}"
 
 

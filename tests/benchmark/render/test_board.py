@@ -62,6 +62,7 @@ def shown(board: Leaderboard, width: int) -> str:
         (Form(), None, "-"),
         (Form(digits=2, scale=0.001), 1234.5, "1.23"),
         (Form(signed=True), 3.0, "+3.0"),
+        (Form(), -0.04, "0.0"),
         (Form(digits=0, scale=100, suffix="%"), 0.456, "46%"),
         (Form(digits=0, suffix="x"), 23.6, "24x"),
     ],
