@@ -99,11 +99,12 @@ def _check(corpus: Corpus, options: argparse.Namespace) -> int:
         sound = _check_cases(corpus, only) if only else _check_corpus(corpus)
         wrong = 0
         for seed, findings in enumerate(variants, 1):
-            counted = [finding for finding in findings if packaged or not finding.house]
-            _print_findings(counted, f"variant {seed}: ")
-            wrong += len(counted)
+            found = [finding for finding in findings if packaged or not finding.house]
+            _print_findings(found, f"variant {seed}: ")
+            wrong += len(found)
     if count:
-        show(f"{count} variants of {len(only or corpus.cases)} cases: {wrong} findings")
+        variants_told, cases_told = counted(count, "variant"), counted(len(only or corpus.cases), "case")
+        show(f"{variants_told} of {cases_told}: {counted(wrong, 'finding')}")
     return EXIT_OK if sound and not wrong else EXIT_FAILED
 
 
@@ -159,7 +160,7 @@ def _tell_findings(findings: Sequence[CorpusFinding], *, packaged: bool) -> tupl
     wrong = [finding for finding in findings if finding not in warnings]
     _print_findings(warnings, "warning, by a rule of the packaged corpus: ")
     _print_findings(wrong)
-    return len(wrong), f"{len(wrong)} findings" + (f", {len(warnings)} warnings" if warnings else "")
+    return len(wrong), counted(len(wrong), "finding") + (f", {counted(len(warnings), 'warning')}" if warnings else "")
 
 
 def _tell_wording(cases: Sequence[Case]) -> None:

@@ -149,7 +149,8 @@ def weak_anchors(anchors: Iterable[str]) -> Iterator[str]:
         if len(parts) > 1 and all(_PLAIN_WORD.fullmatch(part) or part.lstrip("-+").isdigit() for part in parts):
             yield f"anchor {anchor!r} binds the wording: say it in a statement, or take the names in it one by one"
         elif _SMALL_NUMBER.fullmatch(anchor):
-            yield f"anchor {anchor!r} is a small number, which much else may be: say in a statement what it counts"
+            what = "is a small number that may occur by chance; add a statement that says what it counts"
+            yield f"anchor {anchor!r} {what}"
         elif _PLAIN_WORD.fullmatch(anchor) and anchor.islower() and is_common(anchor):
             yield f"anchor {anchor!r} is a plain word, for which there are others: say it in a statement"
 
@@ -169,6 +170,9 @@ def check_scores(case: Case, embedder: Embedder) -> Iterator[str]:
             scores = score_view(view.text, view.validation, case, embedder)
             if scores.case_score < 1.0 - 1e-12:
                 why = [f"{part}: {reason}" for part, score in scores.parts.items() for reason in score.reasons]
+                # A part may lose points without a word, and a refused answer loses all of them.
+                why = why or [f"{part} {each.score:.3f}" for part, each in scores.parts.items() if each.score < 1]
+                why = why or [f"the answer is {view.validation.status}"]
                 yield f"gold scores {scores.case_score:.3f} ({name}): {', '.join(why)}"
 
 
