@@ -8,6 +8,7 @@ import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,8 @@ from benchmark.corpus.quotas import quotas
 from benchmark.corpus.variants import variant_of
 from benchmark.grading.outcome import question_of
 from benchmark.scoring import Embedder
+from benchmark.scoring.case_score import Scores
+from benchmark.scoring.component_score import ComponentScore
 from ctxsift.contracts import OutputMode
 from ctxsift.intents import Intent
 from tests.conftest import ROOT, Run, scripted, write_matrix
@@ -112,6 +115,21 @@ def test_a_case_that_a_baseline_solves_is_found(case: Case, embedder: Embedder) 
         finding for finding in check_each([broken], embedder) if "the baseline 'echo' scores" in finding.problem
     )
     assert strong.house
+
+
+@pytest.mark.parametrize(
+    ("parts", "why"),
+    [
+        ({"exact": ComponentScore(0.5), "format": ComponentScore(0.0, ("too long",))}, "format: too long"),
+        ({"exact": ComponentScore(0.5), "format": ComponentScore(1.0)}, "exact 0.500"),
+        ({"exact": ComponentScore(1.0)}, "the answer is accepted"),
+    ],
+)
+def test_what_cost_gold_its_points_is_always_said(
+    case: Case, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, parts: dict[Any, ComponentScore], why: str
+) -> None:
+    monkeypatch.setattr("benchmark.corpus.checks.score_view", lambda *_: Scores(0.0, parts, ()))
+    assert f"gold scores 0.000 (raw): {why}" in list(check_scores(case, embedder))
 
 
 def test_gold_as_long_as_a_part_of_the_input_is_found(case: Case) -> None:
