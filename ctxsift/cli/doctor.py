@@ -65,6 +65,10 @@ class DoctorFinding:
         return "WRONG" if not self.ok else "-" if self.absent else "ok"
 
 
+# Said behind the title of an agent.
+_AWAY = " is not on the PATH"
+
+
 def add_parser(commands: argparse._SubParsersAction[CommandParser]) -> None:
     """Add this subcommand."""
     one = commands.add_parser(SUBCOMMAND, help="check whether ctxsift works here", epilog=_EPILOG)
@@ -103,7 +107,7 @@ def _for_people(found: Sequence[DoctorFinding]) -> Iterator[DoctorFinding]:
         else:
             yield from findings
     if away:
-        names = ", ".join(each.says.partition(":")[0] for each in away)
+        names = ", ".join(each.says.removesuffix(_AWAY).partition(":")[0] for each in away)
         passed = " (their self-tests passed)" if any(each.is_test for each in found) else ""
         says = f"not on the PATH, and without settings of ctxsift: {names}{passed}"
         yield DoctorFinding("other agents", True, says, absent=True)
@@ -159,7 +163,7 @@ def _host(host: Host | PluginHost) -> DoctorFinding:
     import shutil
 
     path = shutil.which(host.name)
-    says = f"{host.title}: {path or 'is not on the PATH'}"
+    says = f"{host.title}: {path}" if path else f"{host.title}{_AWAY}"
     return DoctorFinding(host.name, True, says, {"path": path}, absent=path is None, agent=host.name)
 
 

@@ -87,8 +87,6 @@ def newest_session(folder: Path) -> SessionFile:
     """Return the newest session that began in a folder. Raises InputError where there is none."""
     newest = next(sessions_of(folder), None)
     if newest is None:
-        problem = "contains no session of Claude Code or Codex"
-        raise InputError(
-            "this folder", problem, "name a FILE; `ctxsift session list` lists the sessions of all folders"
-        )
+        hint = "name a FILE; `ctxsift session list` lists the sessions of all folders"
+        raise InputError("FILE", "no Claude Code or Codex session began in this folder", hint)
     return newest

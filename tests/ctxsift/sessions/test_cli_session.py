@@ -114,7 +114,7 @@ def test_without_a_file_the_newest_session_of_this_folder_is_read(tmp_path: Path
     elsewhere.mkdir()
     done = call(elsewhere, "stats", env={"HOME": str(tmp_path)})
     assert (done.returncode, done.stdout) == (2, "")
-    assert "this folder: contains no session of Claude Code or Codex; name a FILE" in done.stderr
+    assert "FILE: no Claude Code or Codex session began in this folder; name a FILE" in done.stderr
 
 
 def test_show(tmp_path: Path) -> None:
