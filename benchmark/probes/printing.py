@@ -74,7 +74,7 @@ def print_boards(result: ProbeResult, boards: Sequence[ProbeBoard], *, whole: bo
             if table.note:
                 show(one_line(table.note))
     if boards and not whole:
-        show("--all shows what is kept by age, dimensions, criteria, and each kind of probes by itself.")
+        show("--all shows what is kept by age, dimensions, criteria, and each kind of probe separately.")
 
 
 def boards_markdown(result: ProbeResult, boards: Sequence[ProbeBoard]) -> str:
@@ -94,8 +94,8 @@ def summary_of(result: ProbeResult) -> str:
         f"{session.name}{'' if session.split == 'dev' else f' ({session.split})'}" for session in result.sessions
     )
     return (
-        f"{counted(len(result.sessions), 'session')}: {names}. Judge: {result.judge}. Where the kept steps say a "
-        f"statement as well, it does not count ({result.leaks} times)."
+        f"{counted(len(result.sessions), 'session')}: {names}. Judge: {result.judge}. Statements that "
+        f"the kept steps also make do not count ({result.leaks})."
     )
 
 
@@ -176,7 +176,7 @@ def _notes_by_type(board: ProbeBoard) -> Iterator[str]:
     yield from (
         "0 to 5, averaged over the age of the evidence",
         "rank: among the methods of the same budget, 1 + the number of significantly better ones; = means tied with "
-        "others (no significant difference); gold and everything are the ends of the scale",
+        "others (no significant difference); gold and everything mark the top of the scale",
         *shared_though_apart(board),
     )
     if any(row.lift is not None for row in board.rows):

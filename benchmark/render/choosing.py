@@ -70,7 +70,7 @@ def sentences_of(shelf: Shortlist) -> Sentences:
     """Return the texts of a shelf. Each reads well with any number in its places."""
     results = counted(len(shelf.candidates), "complete result")
     cases = counted(shelf.case_count, "case")
-    within = f"On {cases}, the limits leave {_FITTING} of {results}."
+    within = f"On {cases}: {_FITTING} of {results} within the limits."
     if shelf.floor is None:
         why = "The scores of the baselines on these cases are unknown; python -m benchmark.rescore computes them."
         beating = f"Baselines were not scored on these cases, so every result with a rank is considered ({_ABOVE})."
@@ -90,7 +90,7 @@ def sentences_of(shelf: Shortlist) -> Sentences:
         chosen=f"{within} {beating} 'best' has the highest score among them. 'smallest' and 'fastest' need "
         "the least memory and the least time among those whose difference from 'best' may be chance.",
         none_above=f"Nothing is recommended. {within} {why}",
-        none_fits=f"Nothing is recommended. On {cases}, the limits leave none of {results}.",
+        none_fits=f"Nothing is recommended. On {cases}: none of {results} within the limits.",
         unknown={name: _left_out(name) for name in (MEMORY, TIME)},
         services=f"A service needs no memory on this machine, so a limit of memory does not leave it out; "
         f"'without services' (in a terminal: {LOCAL!r}) does.",
@@ -99,7 +99,7 @@ def sentences_of(shelf: Shortlist) -> Sentences:
 
 def _left_out(name: str) -> tuple[str, str]:
     """Return what is said of one result, and of several."""
-    return f"1 result left out: {name} not known.", f"{_LEFT_OUT} results left out: {name} not known."
+    return f"1 result left out: {name} unknown.", f"{_LEFT_OUT} results left out: {name} unknown."
 
 
 def sentence(found: Chosen) -> str:

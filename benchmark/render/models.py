@@ -8,7 +8,7 @@ from benchmark.analysis.leaderboard import Leaderboard
 from benchmark.analysis.model_facts import ModelFacts, facts_of
 from ctxsift.terminal import one_line
 
-NOT_KNOWN = "not known"
+NOT_KNOWN = "unknown"
 # What a wide table has room for, and the rest.
 COLUMNS = ("quantization", "parameters", "file", "peak memory")
 HINTS = {
@@ -22,7 +22,7 @@ _GB, _MILLION, _BILLION = 1e9, 1e6, 1e9
 
 
 def fact_texts(facts: ModelFacts) -> tuple[str, ...]:
-    """Return what is known of a model, in the order of TITLES; `not known` where a file does not tell it."""
+    """Return what is known of a model, in the order of TITLES; `unknown` where a file does not tell it."""
     file = facts.file
     told = (
         file.quantization,

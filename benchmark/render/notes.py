@@ -44,7 +44,7 @@ _MISMATCHES = {
 }
 _CAVEATS = {
     Flag.INCOMPLETE: "incomplete",
-    Flag.DISTURBED: "latency was disturbed; the quality core leaves it out",
+    Flag.DISTURBED: "latency is unreliable (busy machine); the quality core ignores it",
 }
 
 
@@ -192,8 +192,8 @@ def _reliability(board: Leaderboard) -> Iterator[str]:
     right, wrong, ahead = (found.get(name) for name in (RIGHT_MEAN, WRONG_MEAN, AUC))
     if right and wrong and ahead:
         yield (
-            f"prose scores are estimates: {right.count} right answers by writers whom the scorer does not know average "
-            f"{100 * right.value:.0f}, {wrong.count} plausible wrong ones {100 * wrong.value:.0f}; "
+            f"prose scores are estimates: on {right.count + wrong.count} held-out answers, right ones average "
+            f"{100 * right.value:.0f} and wrong ones {100 * wrong.value:.0f}; "
             f"AUC {ahead.value:.2f} (docs/scoring.md)"
         )
 

@@ -288,7 +288,7 @@ def test_what_is_hard_to_compare_is_said(tmp_path: Path, capsys: pytest.CaptureF
     b = write(tmp_path, "b", drawn(2), scorer_version="1", complete=False, disturbance=disturbed)
     assert compare.main([str(a), str(b)]) == 0
     text = capsys.readouterr().out
-    for warning in ("scored by different scorers", "b: latency was disturbed", "b: incomplete"):
+    for warning in ("scored by different scorers", "b: latency is unreliable (busy machine)", "b: incomplete"):
         assert warning in text
 
 

@@ -31,7 +31,7 @@ function Card({ title, titles, candidate }) {
   const row = candidate && results.find(({ key }) => key === candidate.key);
   return html`<section aria-label=${title}>
     <h2>${title}</h2>
-    ${row ? html`<a href=${address("scenario", [row.id])}>${row.label}</a>` : html`<p>not known</p>`}
+    ${row ? html`<a href=${address("scenario", [row.id])}>${row.label}</a>` : html`<p>unknown</p>`}
     ${
       candidate &&
       html`<dl>
@@ -59,8 +59,8 @@ function Chosen({ found, query }) {
         options=${chooser.shelves.map(({ use }) => use)}
         all=${false}
       />
-      <${Limit} label="at most GB of memory here" name="gb" value=${query.gb} />
-      <${Limit} label="at most seconds per case" name="s" value=${query.s} />
+      <${Limit} label="memory limit (GB)" name="gb" value=${query.gb} />
+      <${Limit} label="time limit (s per case)" name="s" value=${query.s} />
       <label class="check"><input type="checkbox" checked=${query.local === "1"} onChange=${change} />
         without services</label>
       ${

@@ -339,7 +339,7 @@ function Compaction({ query }) {
   const pack = useLoaded(() => probePack(run), [run]);
   const head = html`<${Heading} title="Compaction" />
     <p class="lead">An agent's session grows until older steps are shortened. Probes are questions about those steps:
-      does the context that is left still say the answer?</p>`;
+      does the remaining context still contain the answer?</p>`;
   if (!pack) return html`${head}<p role="status">Unpacking…</p>`;
   return html`${head}<${Chosen} pack=${pack} query=${query} />
     <p class="legend">${overview.probed?.[run]?.about}</p>

@@ -209,7 +209,7 @@ function Cell({ pack, probe, texts, told, asked, method, title, other }) {
   );
   return html`<section class="card"><h2 id=${`cell-${method}`} tabindex="-1">${title}</h2>
     <p><b>${fixed(asked.scores[method], 2)}</b> of 5: ${pack.states[asked.states[method]]}${
-      asked.uptakes?.includes(method) && "; what stands last contradicts the answer"
+      asked.uptakes?.includes(method) && "; the last statement in the context contradicts the answer"
     }</p>
     <${Statements} right=${right} statements=${verdict.statements} wrong=${wrong} cell=${method} />
     ${

@@ -183,8 +183,8 @@ function Probed({ pack, session, query }) {
     </form>
     <p role="status">${probes.length === session.probes.length ? all : `${probes.length} of ${all}`}</p>
     <section class="picture"><h2>What ${pack.methods[method]} keeps, from cut to cut</h2>
-      <p>Each line is a probe. Dots are the steps that say its answer. From the cut on that removes them, it is asked
-        after each cut. ${SCORE_SIGNS}</p>
+      <p>Each line is a probe. Dots mark the steps that contain the answer. The probe is asked at the cut that removes
+        them and at every later cut. ${SCORE_SIGNS}</p>
       <${Strip} pack=${pack} session=${session} probes=${probes} method=${method} query=${shared} />
     </section>
     <h2>Probes</h2>

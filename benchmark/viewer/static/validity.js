@@ -39,7 +39,7 @@ function Verdict({ validity: { figures = 0, missed = [] } }) {
 function Validity({ validity }) {
   const charts = useLoaded(chartPack, []);
   const { best_wrong = [], mismatch, other_versions, scorer_version, worst_right = [] } = validity;
-  const whose = other_versions ? `; for results scored by version ${other_versions}, this is not known` : "";
+  const whose = other_versions ? `; for results scored by version ${other_versions}, this is unknown` : "";
   const head = html`<${Heading} title=${TITLE} />`;
   if (mismatch) return html`${head}<p class="lead">Not known for these results: ${mismatch}.</p>`;
   if (!charts) return html`${head}<p role="status">Unpacking…</p>`;

@@ -117,18 +117,18 @@ def test_smallest_and_fastest_are_as_good_as_the_best_within_the_limits(by_use: 
     assert (found.best, found.smallest, found.fastest, found.fitting, found.above) == (None, None, None, 1, 0)
     assert found.first is not None
     assert sentence(found).startswith(
-        "Nothing is recommended. On 5 cases, the limits leave 1 of 3 complete results. None is significantly better "
+        "Nothing is recommended. On 5 cases: 1 of 3 complete results within the limits. None is significantly better "
         f"than the best baseline (extractor, 23.4), which uses no model. Closest: {found.first.row.label}, -"
     )
     none = choose(by_use["json"], Needs("json", memory_bytes=1.0))
-    assert sentence(none) == "Nothing is recommended. On 5 cases, the limits leave none of 3 complete results."
+    assert sentence(none) == "Nothing is recommended. On 5 cases: none of 3 complete results within the limits."
 
 
 def test_a_few_cases_recommend_nothing(board: Leaderboard) -> None:
     (shelf,) = shelves(board, ("json",))
     assert cards(shelf, Needs("json")) == [None] * 3
     assert sentence(choose(shelf, Needs("json"))) == (
-        "Nothing is recommended. On 5 cases, the limits leave 3 of 3 complete results. That is too few cases to rely "
+        "Nothing is recommended. On 5 cases: 3 of 3 complete results within the limits. That is too few cases to rely "
         "on: at least 10 are needed."
     )
 
@@ -160,11 +160,11 @@ def test_what_does_not_tell_its_memory_is_within_no_limit(easy: list[StoredResul
     assert cards(shelf, Needs()) == [LARGE, None, LARGE]
     assert cards(shelf, Needs(memory_bytes=1e15)) == [None] * 3
     assert sentence(choose(shelf, Needs(memory_bytes=1e15))) == (
-        "Nothing is recommended. On 40 cases, the limits leave none of 1 complete result. 1 result left out: memory "
-        "not known."
+        "Nothing is recommended. On 40 cases: none of 1 complete result within the limits. 1 result left out: memory "
+        "unknown."
     )
     # What another limit leaves out in any case is not counted.
-    assert "not known" not in sentence(choose(shelf, Needs(memory_bytes=1e15, seconds=1e-9)))
+    assert "unknown" not in sentence(choose(shelf, Needs(memory_bytes=1e15, seconds=1e-9)))
 
 
 def test_published_files_are_chosen_by_rank_alone(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ def test_the_ends_of_the_scale_have_no_rank_and_budgets_are_ranked_apart() -> No
     assert ranks == [("gold", None), ("everything", None), ("mask", 1), ("anchored", 1), ("other", 2)]
     assert not [pair for pair in board.differences if {"gold", "everything"} & set(pair)]
     note = next(tables_of(board)).note
-    assert "gold and everything are the ends of the scale" in note
+    assert "gold and everything mark the top of the scale" in note
     assert "another dash" not in note
 
 

@@ -201,7 +201,7 @@ def best_small_model_for_json(reader: Reader, shelf: Shelf) -> None:
     most = max(on_boards, key=lambda found: found.case_count)
     chooser = reader.page.get_by_role("region", name="Which result to choose")
     reader.choose(chooser.get_by_label("I need"), "json")
-    reader.type(chooser.get_by_label("at most GB of memory"), "2")
+    reader.type(chooser.get_by_label("memory limit (GB)"), "2")
     reader.press(chooser.get_by_label("without services"))
     expect(chooser).to_contain_text(sentence(choose(most, Needs("json", 2e9, None, True))))
 
