@@ -141,7 +141,7 @@ def _run(options: RunnerOptions, scenarios: Sequence[Scenario]) -> int:
         if stop.requested:
             _tell_interruption(planned, ran, options)
             return EXIT_INTERRUPTED
-    _tell_of_gold([result for each in ran for result in each.results])
+    _tell_of_gold([result for each in ran for result in each.results], options.dataset)
     if not planned.groups and not restored and faults.code == EXIT_OK:
         tell(f"nothing to resume below {options.resume}; every run is complete")
     return max(*codes, faults.code)
@@ -295,7 +295,7 @@ def _run_one_group(
     return _Ran(group, results)
 
 
-def _tell_of_gold(results: Sequence[StoredResult]) -> None:
+def _tell_of_gold(results: Sequence[StoredResult], dataset: Path | None) -> None:
     """Say whether gold got full marks, where it was run: if not, no other score can be believed."""
     from benchmark.grading.baselines import GOLD
 
@@ -303,7 +303,8 @@ def _tell_of_gold(results: Sequence[StoredResult]) -> None:
         recovered = result.record.summary.recovered
         if result.is_reference and result.record.scenario.model == GOLD and recovered is not None:
             score = f"{recovered.final_score:.1f}"
-            why = f"but it must be {_FULL_MARKS:.1f}; to see why: python -m benchmark.corpus check"
+            own = f" --dataset {shlex.quote(str(dataset))}" if dataset else ""
+            why = f"but it must be {_FULL_MARKS:.1f}; to see why: python -m benchmark.corpus check{own}"
             is_full = math.isclose(recovered.final_score, _FULL_MARKS)
             show(f"{result.name}: {score}, {'as expected' if is_full else why}")
 
