@@ -442,8 +442,7 @@ def test_ctrl_c_while_a_model_is_asked_brings_the_rule_based_result(tmp_path: Pa
     [
         (["--model", "m", "--method", "drop"], "the method drop does not use a model"),
         (["--backend", "litellm", "--model", "m"], "litellm asks a service; add --remote if that is meant"),
-        (["--remote", "--model", "m"], "CTXSIFT_LLM_BASE_URL is not set"),
-        (["--remote", "--model", "m", "--keep-secrets"], "cannot be used with a service"),
+        (["--remote", "--model", "m"], "no service is configured: set CTXSIFT_LLM_BASE_URL"),
         (["--backend", "nothing"], "no backend is registered as 'nothing'"),
         (["--model", "m", "--compacted", "x"], "cannot be used together with a model"),
     ],
