@@ -24,7 +24,7 @@ from ctxsift.intents import Intent
 ALL = "all"
 USES = (ALL, *(str(intent) for intent in Intent))
 LOCAL = "local"
-# With fewer cases nothing is recommended: an interval from them says little about other cases.
+# A recommendation needs this many cases: an interval over fewer says little about the rest.
 FEWEST_CASES = 10
 # What limits are of.
 MEMORY, TIME = "memory", "time"

@@ -297,7 +297,7 @@ class Overview(PageRecord, frozen=True, kw_only=True):
         by_wording: what the mark of a case in prose without statements means.
         validity: None where nothing was measured.
         retention: what is kept of the output, by board; empty where no program is among the results.
-        model_columns: what the board shows of models, as far as any file tells it.
+        model_columns: what the board shows of models, as far as any file tells it; `model_hints` explain them.
         has_choosers: there is a result to choose.
         probed: results of probes.
         ladders: models that are here at several quantizations; `ladder_words` say how they are compared.

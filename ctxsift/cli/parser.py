@@ -34,7 +34,7 @@ _MOST_SECONDS = 86_400
 _CHOICES = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 _UNKNOWN = re.compile(r"unrecognized arguments: (--[^\s=]+)")
 _FILE = re.compile(r"unrecognized arguments: ([^-\s]\S*\.jsonl)")
-# What stands for a question, where a line was begun with the command.
+# The question in a hint, if the user started with the command.
 QUESTION = "what failed?"
 _EXIT_CODE = re.compile(r"-?[0-9]{1,10}")
 

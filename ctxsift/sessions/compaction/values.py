@@ -179,8 +179,8 @@ def keys_by_sentence(text: str, lead: str = "") -> Iterator[tuple[str, tuple[Key
         found = [key if key.subject else replace(key, subject=about) for key in _given_in(sentence)]
         if not before and (label := _LABELLED.match(text)):
             scope = scope_around(text, label.start("key"), label.end("value"))
-            files = files_around(text, label.start("key"), label.end("value"))
-            found += [replace(key, files=files)] if (key := _key(label["key"], (*heading, *scope))) else []
+            files = _files_around(text, label.start("key"), label.end("value"))
+            found += [key] if (key := _key(label["key"], (*heading, *scope), files)) else []
         yield sentence, tuple(dict.fromkeys(found))
         topic_of = topic_of if topic else sentence
         before = sentence
@@ -195,10 +195,6 @@ def gives_way(old: Key, new: Key) -> bool:
     if old.files and new.files and not any(_is_same_file(a, b) for a in old.files for b in new.files):
         return False
     return set(new.subject) <= set(old.subject) or (not old.subject and new.announced)
-
-
-def _is_same_file(one: str, other: str) -> bool:
-    return f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}")
 
 
 def clauses_of(sentence: str) -> list[str]:
@@ -216,13 +212,6 @@ def scope_around(sentence: str, start: int, end: int) -> tuple[str, ...]:
     return (*clause.about, *_scope_in(clause.before), *_scope_in(clause.after))
 
 
-def files_around(sentence: str, start: int, end: int) -> tuple[str, ...]:
-    """Return the configuration files that the clause around a part of a sentence names."""
-    clause = _clause(sentence, start, end)
-    text = f"{clause.before} {sentence[start:end]} {clause.after}".replace("`", " ")
-    return _unique(word for token in _TOKEN.finditer(text) if _DATA_FILE.match(word := token[0].casefold()))
-
-
 def folded(word: str) -> str:
     """Return a word as it is compared: in small letters and in the singular."""
     word = word.casefold().strip("`'\".,:;/")
@@ -231,17 +220,30 @@ def folded(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word
 
 
+def _is_same_file(one: str, other: str) -> bool:
+    return f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}")
+
+
+def _files_around(sentence: str, start: int, end: int) -> tuple[str, ...]:
+    """Return the configuration files that the clause around a part of a sentence names."""
+    clause = _clause(sentence, start, end)
+    text = f"{clause.before} {sentence[start:end]} {clause.after}".replace("`", " ")
+    return _unique(word for token in _TOKEN.finditer(text) if _DATA_FILE.match(word := token[0].casefold()))
+
+
 def _given_in(sentence: str) -> Iterator[Key]:
     sentence = _POSSESSIVE.sub("", sentence)
     for match in _found(_GIVEN, sentence):
-        if key := _key(match["key"], scope_around(sentence, match.start("key"), match.end()), sentence):
-            yield replace(key, files=files_around(sentence, match.start("key"), match.end()))
+        around = sentence, match.start("key"), match.end()
+        if key := _key(match["key"], scope_around(*around), _files_around(*around), sentence):
+            yield key
     for match in _found(_HELD, sentence):
         clause = _clause(sentence, match.start(), match.end())
         # What listens on a number listens on a port.
         name = match.groupdict().get("key") or "port"
-        if key := _key(name, (*clause.about, *_holder(clause.before), *_scope_in(clause.after)), sentence):
-            yield replace(key, files=files_around(sentence, match.start(), match.end()))
+        subject = (*clause.about, *_holder(clause.before), *_scope_in(clause.after))
+        if key := _key(name, subject, _files_around(sentence, match.start(), match.end()), sentence):
+            yield key
 
 
 def _found(forms: Iterable[tuple[tuple[str, ...], re.Pattern[str]]], sentence: str) -> Iterator[re.Match[str]]:
@@ -251,7 +253,7 @@ def _found(forms: Iterable[tuple[tuple[str, ...], re.Pattern[str]]], sentence: s
             yield from pattern.finditer(sentence)
 
 
-def _key(phrase: str, subject: Iterable[str], sentence: str = "") -> Key | None:
+def _key(phrase: str, subject: Iterable[str], files: tuple[str, ...], sentence: str = "") -> Key | None:
     """Return the key of a phrase such as `upload limit` or `port of the gateway`; None where it names no value."""
     head, *_ = re.split(rf" (?:{'|'.join(_OF)}|on|at) ", phrase, maxsplit=1, flags=re.IGNORECASE)
     rest = phrase[len(head) :]
@@ -266,7 +268,8 @@ def _key(phrase: str, subject: Iterable[str], sentence: str = "") -> Key | None:
         *subject,
     )
     name = folded(words[-1])
-    return Key(name, _unique(word for word in about if word != name), announced=bool(_ANNOUNCES.search(sentence)))
+    told = _unique(word for word in about if word != name)
+    return Key(name, told, announced=bool(_ANNOUNCES.search(sentence)), files=files)
 
 
 @dataclass(frozen=True, slots=True)
